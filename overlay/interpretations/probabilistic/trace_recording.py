@@ -166,29 +166,36 @@ def _parts(distribution: Any, leaves: list[Any]) -> tuple[Any, ...]:
 # ---- functions of values ----------------------------------------------------------------------
 
 
-def _computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a function that computes from its arguments and calls no code of the
-    program."""
-    args = _given(args)
+@nonoverlay
+def _computed(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The result of a function that computes from its arguments, recorded as a step, in a tuple;
+    an empty one where the call is no step."""
     if has_dependent(args) or has_dependent(list(kwargs.values())):
         found = apply(function, *args, **kwargs)
-        if found is not NotImplemented:
-            return found
-    return function(*args, **kwargs)
+        return () if found is NotImplemented else (found,)
+    return ()
 
 
 def _given(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments, with iterators replaced by lists."""
-    if len(args) == 1 and isinstance(args[0], Iterator):
-        return (list(args[0]),)
-    return args
+    """The arguments, with an iterator replaced by a list: it runs code of the program, whose calls
+    are steps, too."""
+    return (list(args[0]), *args[1:]) if args and _is_iterator(args[0]) else args
+
+
+@nonoverlay
+def _is_iterator(value: Any) -> bool:
+    return isinstance(value, Iterator)
 
 
 def _computes(function: Callable[..., Any]) -> None:
     """Record calls of such a function as steps."""
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        return nonoverlay(_computed)(function, args, kwargs)
+        args = _given(args)
+        found = _computed(function, args, kwargs)
+        return found[0] if found else call_next(*args, **kwargs)
 
     _table.overlay(function)(method)
 
@@ -201,12 +208,16 @@ for _each in (*_MATH, builtins.sum, *(f for f in _NUMPY if not isinstance(f, np.
 
 @_table.overlay(builtins.min)
 def smallest(*args: Any, **kwargs: Any) -> Any:
-    return call_next(*args, **kwargs) if kwargs else nonoverlay(_computed)(min, args, {})
+    args = _given(args)
+    found = () if kwargs else _computed(min, args, {})
+    return found[0] if found else call_next(*args, **kwargs)
 
 
 @_table.overlay(builtins.max)
 def largest(*args: Any, **kwargs: Any) -> Any:
-    return call_next(*args, **kwargs) if kwargs else nonoverlay(_computed)(max, args, {})
+    args = _given(args)
+    found = () if kwargs else _computed(max, args, {})
+    return found[0] if found else call_next(*args, **kwargs)
 
 
 @_table.overlay(builtins.float)

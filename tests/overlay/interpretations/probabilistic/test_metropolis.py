@@ -223,6 +223,53 @@ def library(data):
     return bell.zscore(0.3)
 
 
+def chosen(count=3):
+    return (sample(f"x{i}", Normal(0.0, 1.0)) for i in range(count))
+
+
+OF_GENERATORS = {
+    "sum": lambda: sum(chosen()),
+    "sum from a start": lambda: sum(chosen(), 1.0),
+    "sum of a map": lambda: sum(map(math.sin, chosen())),
+    "sum of calls": lambda: sum(math.exp(x) for x in chosen()),
+    "max": lambda: max(chosen()),
+    "min": lambda: min(math.sin(x) for x in chosen()),
+    "fsum": lambda: math.fsum(chosen()),
+    "prod": lambda: math.prod(chosen()),
+    "prod from a start": lambda: math.prod(chosen(), start=2.0),
+    "fmean": lambda: statistics.fmean(chosen()),
+}
+
+
+@pytest.mark.parametrize("program", OF_GENERATORS)
+def test_the_code_of_a_generator_is_followed(program):
+    def model():
+        observe("y", Normal(OF_GENERATORS[program](), 1.0), 1.0)
+
+    ours, _ = both(model, proposals=RandomWalk(0.5))
+    assert ours.reruns == 1
+
+
+class Exponent:
+    """A number of a user's class, whose sum calls functions."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        added = other if isinstance(other, float) else other.value
+        return Exponent(math.log(math.exp(self.value) + math.exp(added)))
+
+
+def test_the_code_of_methods_that_a_function_calls_is_followed():
+    def model():
+        parts = [Exponent(sample("a", Normal())), sample("b", Normal())]
+        observe("y", Normal(sum(parts, Exponent(0.0)).value, 1.0), 1.0)
+
+    ours, _ = both(model, proposals=RandomWalk(0.5))
+    assert ours.reruns == 1
+
+
 def test_programs_of_a_library_are_followed():
     ours, _ = both(library, (0.3, 0.4, 1.5))
     assert ours.reruns == 1
