@@ -38,7 +38,7 @@ from overlay.interpretations.probabilistic.metropolis import MetropolisHastings
 from overlay.interpretations.probabilistic.model_runs import Random
 from overlay.interpretations.probabilistic.slices import CHOICE, Graph, Group, Slice, Slicing
 from overlay.interpretations.probabilistic.structures import Structure
-from overlay.interpretations.probabilistic.tape import StepKind, TapeSite
+from overlay.interpretations.probabilistic.tape import StepKind, Tape
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 from overlay.interpretations.probabilistic.words import Kind, Words
 
@@ -48,7 +48,6 @@ DOMAINS: Final = ("real", "positive", "bounded")
 REALS, POSITIVES, BOUNDED, BOUNDS = range(4)
 """The first entries of the record: the numbers of choices of each domain, which come in this order,
 and the place of the addresses of the lower bounds, then of the upper ones."""
-ZERO, ONE, REGISTERS = range(3)
 DONE, ACCEPTED, DIVERGENT = range(3)
 SIZE, AVERAGE, DEFICIT, ANCHOR, COUNT = range(5)
 TOO_FAR: Final = 1000.0
@@ -336,15 +335,15 @@ def _density_of(structure: Structure) -> _Density:
                 f"the choice {name!r} is {a_or_an(site.cls.__name__)}, no real number"
             )
     names = sorted(sites, key=lambda name: DOMAINS.index(DISTRIBUTIONS[sites[name].cls].domain))
-    words, index = Words(tape.slots, REGISTERS), Index()
-    words.floats[ONE] = 1.0
+    counts = [sum(DISTRIBUTIONS[s.cls].domain == d for s in sites.values()) for d in DOMAINS]
+    words, index = Words(tape.slots, 2 * counts[BOUNDED]), Index()
     for slot, value in enumerate(tape.slots):
         words.load(slot, value)
     slicing = Slicing(tape, None, words.kinds)
     found = slicing.slice(*(sites[name].value for name in names))
     _refuse_guards(structure, found)
-    counts = [sum(DISTRIBUTIONS[s.cls].domain == d for s in sites.values()) for d in DOMAINS]
-    bounds = _bounds(names, sites, words, found)
+    bounds = _bounds(names, tape, found)
+    words.floats[: len(bounds)] = bounds
     try:
         check_size(found)
         run = _trajectories(found.graph, len(names))
@@ -352,29 +351,28 @@ def _density_of(structure: Structure) -> _Density:
         refuse_hamiltonian(str(reason))
     values = [list(range(len(names))), *(list(range(count)) for count in found.counts)]
     entries = entries_of(found, values, words, index)
-    at = index.add([*counts, index.add(bounds), *entries])
+    at = index.add([*counts, index.add(range(len(bounds))), *entries])
     return _Density(run, (words.floats, words.ints, index.array), at, names)
 
 
-def _bounds(
-    names: list[str], sites: Mapping[str, TapeSite], words: Words, found: Slice
-) -> list[int]:
-    """The addresses of the lower bounds of the choices that have bounds, and of the upper ones."""
-    bounds: list[tuple[int, int]] = []
-    changing = {*found.outs, *(site.value for site in sites.values())}
+def _bounds(names: list[str], tape: Tape, found: Slice) -> list[float]:
+    """The lower bounds of the choices that have bounds, then the upper ones."""
+    bounds: list[tuple[float, float]] = []
+    sites = tape.sites
+    changing = {*found.outs, *(site.value for site in sites.values() if not site.observed)}
     for name in names:
         site = sites[name]
         if DISTRIBUTIONS[site.cls].domain != DOMAINS[BOUNDED]:
             continue
         if site.cls.__name__ == "Beta":
-            bounds.append((ZERO, ONE))
+            bounds.append((0.0, 1.0))
         elif changing.intersection(site.parameters):
             refuse_hamiltonian(
                 f"the bounds of the choice {name!r} depend on other choices",
                 "sample a Uniform(0.0, 1.0), and scale it",
             )
         else:
-            low, high = (words.places[slot] for slot in site.parameters)
+            low, high = (float(tape.slots[slot]) for slot in site.parameters)
             bounds.append((low, high))
     return [low for low, _ in bounds] + [high for _, high in bounds]
 

@@ -188,3 +188,18 @@ def test_numbers_that_overflow_on_a_trajectory_are_no_warning():
         warnings.simplefilter("error")
         chain = hmc(steep, steps=20, warmup=10, step_size=1e60, rng=0, compiled=False)
     assert len(chain["x"]) == 20
+
+
+def bounded(low, high):
+    x = sample("x", Uniform(low, high))
+    sample("part", Beta(2, 3))
+    observe("y", Normal(x, 1), 4)
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), (0.0, 10), (0, 10.0), (np.int64(0), np.float64(10))])
+def test_bounds_are_numbers_of_any_class(bounds):
+    options = {"steps": 20, "warmup": 20, "rng": 0, "compiled": False}
+    expected, found = hmc(bounded, 0.0, 10.0, **options), hmc(bounded, *bounds, **options)
+    assert expected.names == found.names == ("x", "part")
+    for name in found.names:
+        assert np.array_equal(found[name], expected[name])
