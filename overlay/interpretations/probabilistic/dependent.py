@@ -199,6 +199,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     shape = flattened((*args, *kwargs.values()), leaves)
     if shape is None:
         return NotImplemented
+    called = function
     if kwargs or shape != (tuple, (LEAF,) * len(args)):
         function = Packed(function, shape, tuple(kwargs))
     try:
@@ -212,9 +213,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return value
     tape = next(each.tape for each in leaves if type(each) is Dependent)
     if not isinstance(value, (*_RESULTS, np.generic, np.ndarray)):
-        if function is operator.getitem and _is_table(args[0], value):
-            row = [_applied(_cell, *args, k) for k in range(len(value))]
-            return row if type(value) is list else tuple(row)
+        if called is operator.getitem and type(args[0]) in (tuple, list):
+            return _row(tape, args[0], args[1], value)
         for each in leaves:
             if type(each) is Dependent:
                 each.fixed("a result that is no number")
@@ -223,15 +223,27 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return Dependent(tape, tape.step(function, slots, value, StepKind.VALUE), value)
 
 
-def _is_table(container: Any, row: Any) -> bool:
-    """Whether a container is a tuple or list of rows of numbers, all like one of them."""
-    rows = container if type(container) in (tuple, list) else ()
+def _row(tape: Tape, rows: Any, index: Dependent, value: Any) -> Any:
+    """An item that is no number: of a table a copy that depends on the index, else the item itself,
+    to which the program may write, with a guard on the index."""
+    if not (tape.copies_rows and _is_table(rows, value)):
+        return rows[index]
+    row = [_applied(_cell, rows, index, k) for k in range(len(value))]
+    if type(value) is list:
+        tape.note_row(row)
+        tape.note_row(rows[index.value])
+        return row
+    return tuple(row)
+
+
+def _is_table(rows: Any, row: Any) -> bool:
+    """Whether a tuple or list has rows of numbers, all like one of them."""
     return all(
         type(each) is type(row) in (tuple, list)
         and len(each) == len(row)
         and all(type(part) in _RESULTS for part in each)
         for each in rows
-    ) and bool(rows)
+    )
 
 
 def _cell(rows: Any, index: Any, place: int) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -108,11 +109,13 @@ class Tape:
 
     given: the values of the choices. slots: all values. steps: in execution order. sites: by name.
     fixed: the places where values determined the control flow. of_one_class: the slots whose class
-    has a guard.
+    has a guard. copies_rows: whether a row of a table is a copy that depends on the index.
     """
 
-    def __init__(self, given: dict[str, Any]) -> None:
+    def __init__(self, given: dict[str, Any], *, copies_rows: bool = True) -> None:
         self.given = given
+        self.copies_rows = copies_rows
+        self._rows: list[tuple[Any, tuple[Any, ...]]] = []
         self.slots: list[Any] = []
         self.steps: list[TapeStep] = []
         self.sites: dict[str, TapeSite] = {}
@@ -160,6 +163,17 @@ class Tape:
         if name in self.sites:
             refuse_duplicate(name)
         self.sites[name] = site
+
+    def note_row(self, row: Any) -> None:
+        """Note a row of a table, or a copy, as it is now."""
+        self._rows.append((row, tuple(row)))
+
+    def has_changed_row(self) -> bool:
+        """Whether the program has written to a row of a table: the copy is not the row then."""
+        return any(
+            len(row) != len(parts) or any(map(operator.is_not, row, parts))
+            for row, parts in self._rows
+        )
 
     def chosen_by(self, stack: Any) -> str:
         """The part of values by which methods of the tables in force are chosen: "type" or "value";

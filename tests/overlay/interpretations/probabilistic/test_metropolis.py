@@ -1,5 +1,6 @@
 """Chains whose steps run again only what depends on a change, against chains that run all."""
 
+import itertools
 import math
 import statistics
 from typing import Any, Literal, NamedTuple
@@ -221,6 +222,75 @@ def library(data):
     for i, y in enumerate(data):
         observe(f"y{i}", Bernoulli(min(1.0, math.fsum([bell.pdf(y), 0.1 * x * x]) / 5)), i % 2 == 0)
     return bell.zscore(0.3)
+
+
+def written_to_an_item(bits):
+    counts = [[0, 0], [0, 0]]
+    for one, other in itertools.pairwise(bits):
+        counts[one][other] += 1
+    return counts[1][1]
+
+
+def written_to_where_choices_decide(bits):
+    counts = [[0, 0], [0, 0]]
+    for one, other in itertools.pairwise(bits):
+        counts[one][other] += 1
+    return 3 if counts[1][1] > 1 else 0
+
+
+def appended(bits):
+    groups = [[], []]
+    for i, bit in enumerate(bits):
+        groups[bit].append(i)
+    return sum(groups[1])
+
+
+def appended_choices(bits):
+    groups = ([0.5], [0.5])
+    for i, bit in enumerate(bits):
+        groups[bit].append(sample(f"x{i}", Normal(0.0, 1.0)))
+    return sum(groups[1])
+
+
+def sorted_in_place(bits):
+    rows = [[2, 1], [4, 3]]
+    rows[bits[0]].sort()
+    return rows[1][0]
+
+
+def written_to_under_another_name(bits):
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    row = rows[bits[0]]
+    rows[0][0], rows[1][1] = 5.0, 7.0
+    return sum(row)
+
+
+def kept_in_an_object(bits):
+    found = [{"n": 0}, {"n": 0}]
+    for bit in bits:
+        found[bit]["n"] += 1
+    return found[1]["n"]
+
+
+WRITES = [
+    written_to_an_item,
+    written_to_where_choices_decide,
+    appended,
+    appended_choices,
+    sorted_in_place,
+    written_to_under_another_name,
+    kept_in_an_object,
+]
+
+
+@pytest.mark.parametrize("writes", WRITES)
+@pytest.mark.parametrize("rng", [0, 1])
+def test_what_a_program_writes_to_an_item_is_in_the_list(writes, rng):
+    def model():
+        bits = [sample(f"bit{i}", Bernoulli(0.5)) for i in range(5)]
+        observe("y", Normal(writes(bits), 1.0), 3.0)
+
+    both(model, rng=rng, steps=150)
 
 
 def chosen(count=3):
