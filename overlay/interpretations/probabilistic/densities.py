@@ -1,7 +1,7 @@
 """Log densities of the distributions: plain functions of numbers, which numba compiles, too.
 
 Each takes the value, then the parameters in the order of its class. It returns -inf for an
-impossible value, and nan for invalid parameters.
+impossible value, and nan for invalid parameters or a value that is nan.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def half_normal(value: float, scale: float) -> float:
     if not scale > 0.0:
         return math.nan
     if value < 0.0:
-        return -math.inf
+        return _impossible(value)
     return math.log(2.0) + normal(value, 0.0, scale)
 
 
@@ -59,7 +59,7 @@ def log_normal(value: float, loc: float, scale: float) -> float:
     if not scale > 0.0:
         return math.nan
     if not value > 0.0:
-        return -math.inf
+        return _impossible(value)
     logarithm = math.log(value)
     return normal(logarithm, loc, scale) - logarithm
 
@@ -89,8 +89,8 @@ def laplace(value: float, loc: float, scale: float) -> float:
 def uniform(value: float, low: float, high: float) -> float:
     if not low < high:
         return math.nan
-    if value < low or value > high:
-        return -math.inf
+    if not (value >= low and value <= high):
+        return _impossible(value)
     return -math.log(high - low)
 
 
@@ -98,7 +98,7 @@ def exponential(value: float, rate: float) -> float:
     if not rate > 0.0:
         return math.nan
     if value < 0.0:
-        return -math.inf
+        return _impossible(value)
     return math.log(rate) - rate * value
 
 
@@ -106,7 +106,7 @@ def gamma(value: float, shape: float, rate: float) -> float:
     if not (shape > 0.0 and rate > 0.0):
         return math.nan
     if value < 0.0:
-        return -math.inf
+        return _impossible(value)
     constant = shape * math.log(rate) - math.lgamma(shape)
     return constant + _times_log(shape - 1.0, value) - rate * value
 
@@ -115,7 +115,7 @@ def inverse_gamma(value: float, shape: float, scale: float) -> float:
     if not (shape > 0.0 and scale > 0.0):
         return math.nan
     if not value > 0.0:
-        return -math.inf
+        return _impossible(value)
     constant = shape * math.log(scale) - math.lgamma(shape)
     return constant - (shape + 1.0) * math.log(value) - scale / value
 
@@ -123,8 +123,8 @@ def inverse_gamma(value: float, shape: float, scale: float) -> float:
 def beta(value: float, alpha: float, beta: float) -> float:
     if not (alpha > 0.0 and beta > 0.0):
         return math.nan
-    if value < 0.0 or value > 1.0:
-        return -math.inf
+    if not (value >= 0.0 and value <= 1.0):
+        return _impossible(value)
     constant = math.lgamma(alpha + beta) - math.lgamma(alpha) - math.lgamma(beta)
     return constant + _times_log(alpha - 1.0, value) + _times_log1m(beta - 1.0, value)
 
@@ -136,15 +136,15 @@ def bernoulli(value: Any, p: float) -> float:
     if not (p >= 0.0 and p <= 1.0):
         return math.nan
     if value != 0 and value != 1:
-        return -math.inf
+        return _impossible(value)
     return _log(p) if value else _times_log1m(1.0, p)
 
 
 def binomial(value: float, n: int, p: float) -> float:
     if not (p >= 0.0 and p <= 1.0 and n >= 0):
         return math.nan
-    if value < 0 or value > n or value != math.floor(value):
-        return -math.inf
+    if value < 0 or value > n or value % 1 != 0:
+        return _impossible(value)
     ways = math.lgamma(n + 1.0) - math.lgamma(value + 1.0) - math.lgamma(n - value + 1.0)
     return ways + _times_log(value, p) + _times_log1m(n - value, p)
 
@@ -152,8 +152,8 @@ def binomial(value: float, n: int, p: float) -> float:
 def negative_binomial(value: float, n: float, p: float) -> float:
     if not (p > 0.0 and p <= 1.0 and n > 0.0):
         return math.nan
-    if value < 0 or value != math.floor(value):
-        return -math.inf
+    if value < 0 or value % 1 != 0:
+        return _impossible(value)
     ways = math.lgamma(value + n) - math.lgamma(value + 1.0) - math.lgamma(n)
     return ways + n * math.log(p) + _times_log1m(value, p)
 
@@ -161,24 +161,24 @@ def negative_binomial(value: float, n: float, p: float) -> float:
 def geometric(value: float, p: float) -> float:
     if not (p > 0.0 and p <= 1.0):
         return math.nan
-    if value < 1 or value != math.floor(value):
-        return -math.inf
+    if value < 1 or value % 1 != 0:
+        return _impossible(value)
     return math.log(p) + _times_log1m(value - 1, p)
 
 
 def poisson(value: float, rate: float) -> float:
     if not rate >= 0.0:
         return math.nan
-    if value < 0 or value != math.floor(value):
-        return -math.inf
+    if value < 0 or value % 1 != 0:
+        return _impossible(value)
     return _times_log(value, rate) - rate - math.lgamma(value + 1.0)
 
 
 def discrete_uniform(value: float, low: int, high: int) -> float:
     if not low <= high:
         return math.nan
-    if value < low or value > high or value != math.floor(value):
-        return -math.inf
+    if value < low or value > high or value % 1 != 0:
+        return _impossible(value)
     return -math.log(high - low + 1.0)
 
 
@@ -190,8 +190,8 @@ def categorical(value: int, probabilities: Any) -> float:
         total += p
     if not abs(total - 1.0) <= _TOLERANCE:
         return math.nan
-    if value < 0 or value >= len(probabilities) or value != math.floor(value):
-        return -math.inf
+    if value < 0 or value >= len(probabilities) or value % 1 != 0:
+        return _impossible(value)
     return _log(probabilities[int(value)])
 
 
@@ -206,6 +206,11 @@ def of_class(cls: type, density: Callable[..., float]) -> Callable[..., float]:
 
 
 # ---- limits ---------------------------------------------------------------------------------
+
+
+def _impossible(value: Any) -> float:
+    """The log density of an impossible value; nan for nan."""
+    return math.nan if value != value else -math.inf
 
 
 def _log(x: float) -> float:

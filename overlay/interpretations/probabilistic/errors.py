@@ -126,8 +126,18 @@ def refuse_duplicate(name: str) -> NoReturn:
     )
 
 
-def refuse_unknown(name: str, known: Iterable[str], what: str) -> NoReturn:
-    """Raise UnknownSite for a site that a run did not reach."""
+def refuse_unknown(
+    name: str, known: Iterable[str], what: str, *, observed: bool = False
+) -> NoReturn:
+    """Raise UnknownSite for a site that a run did not reach as a choice. observed: it is an
+    observation."""
+    if observed:
+        raise UnknownSite(
+            f"{what} names the site {name!r}, which is an observation, not a choice",
+            where=place(),
+            help="leave it out; to give its value from outside, make it a choice, sample(name, "
+            "distribution), of condition(model, {name: value})",
+        )
     raise UnknownSite(
         f"{what} names the site {name!r}, which the program did not reach",
         where=place(),
@@ -155,6 +165,22 @@ def refuse_parameters(distribution: Any, error: Exception | None) -> NoReturn:
         help="see the class's docstring; scales, rates and shapes are positive, probabilities lie "
         "between 0 and 1 and sum to 1",
     ) from error
+
+
+def refuse_steps(steps: int) -> NoReturn:
+    """Raise ProbabilisticError for a negative number of steps."""
+    raise ProbabilisticError(
+        f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
+    )
+
+
+def refuse_nan(distribution: Any) -> NoReturn:
+    """Raise ProbabilisticError for a value that is nan."""
+    raise ProbabilisticError(
+        f"nan is no value of {distribution!r}",
+        where=place(),
+        help="leave out missing data, or make them choices: sample(name, distribution)",
+    )
 
 
 def refuse_distribution(distribution: Any, function: str, known: Iterable[type]) -> NoReturn:

@@ -14,11 +14,21 @@ from overlay.interpretations.probabilistic.densities import of_class
 from overlay.interpretations.probabilistic.errors import (
     refuse_distribution,
     refuse_infinite,
+    refuse_nan,
     refuse_parameters,
 )
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
-__all__ = ["OwnDensity", "density_of", "draw", "drawn", "log_density", "scored", "values_of"]
+__all__ = [
+    "OwnDensity",
+    "density_of",
+    "draw",
+    "drawn",
+    "log_density",
+    "of_its_class",
+    "scored",
+    "values_of",
+]
 
 
 @generic
@@ -38,7 +48,7 @@ def log_density(distribution: Any, value: Any) -> float:
     Returns
     -------
     float
-        The log density; -inf for an impossible value, nan for invalid parameters.
+        The log density; -inf for an impossible value, nan for nan or invalid parameters.
 
     Raises
     ------
@@ -107,8 +117,26 @@ def scored(distribution: Any, value: Any) -> float:
     row = DISTRIBUTIONS.get(type(distribution))
     found = row.density(value, *distribution) if row else log_density(distribution, value)
     if math.isnan(found):
+        if isinstance(value, (float, np.floating)) and math.isnan(value):
+            refuse_nan(distribution)
         refuse_parameters(distribution, None)
     return found
+
+
+def of_its_class(distribution: Any, value: Any) -> Any:
+    """A value of a choice, as the class that draws of its distribution have, if one equals it:
+    random walks, and compiled code, move a value by its class."""
+    row = DISTRIBUTIONS.get(type(distribution))
+    if row is None or type(value) is row.kind or not isinstance(value, _NUMBERS):
+        return value
+    try:
+        found = row.kind(value)
+    except (ValueError, OverflowError):  # of nan, or an infinity
+        return value
+    return found if found == value else value
+
+
+_NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
 
 def values_of(distribution: Any, name: str) -> list[Any]:

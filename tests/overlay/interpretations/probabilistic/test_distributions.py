@@ -30,7 +30,9 @@ from overlay.interpretations.probabilistic import (
     Uniform,
     draw,
     log_density,
+    observe,
     sample,
+    score,
     simulate,
 )
 
@@ -143,3 +145,17 @@ def test_bad_parameters_are_refused_with_their_line(distribution):
         simulate(lambda: sample("x", distribution), rng=0)
     assert "test_distributions.py" in raised.value.where
     assert raised.value.help
+
+
+@pytest.mark.parametrize(("distribution", "peer"), CASES)
+@pytest.mark.parametrize("value", [math.nan, np.float64("nan")])
+def test_nan_is_no_value(distribution, peer, value):
+    with pytest.raises(ProbabilisticError, match="nan is no value of") as raised:
+        score(lambda: observe("y", distribution, value), {})
+    assert "test_distributions.py:" in raised.value.where
+
+
+@pytest.mark.parametrize(("distribution", "peer"), CASES)
+def test_an_infinity_has_no_density(distribution, peer):
+    assert log_density(distribution, -math.inf) == -math.inf
+    assert not log_density(distribution, math.inf) > -math.inf
