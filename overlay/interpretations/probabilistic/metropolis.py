@@ -20,6 +20,7 @@ from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
     place,
     refuse_conditional,
+    refuse_steps,
     refuse_unknown,
 )
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample, total
@@ -32,7 +33,12 @@ from overlay.interpretations.probabilistic.proposals import (
     Proposals,
     chooser,
 )
-from overlay.interpretations.probabilistic.random_values import drawn, scored, values_of
+from overlay.interpretations.probabilistic.random_values import (
+    drawn,
+    of_its_class,
+    scored,
+    values_of,
+)
 from overlay.interpretations.probabilistic.structures import Structure, Structures
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
@@ -302,9 +308,7 @@ class MetropolisHastings:
             ``steps`` is negative.
         """
         if steps < 0:
-            raise ProbabilisticError(
-                f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
-            )
+            refuse_steps(steps)
         chain = Chain(self.trace.values)
         reruns = self.reruns
         while chain.steps < steps:
@@ -364,6 +368,7 @@ class MetropolisHastings:
             correction = None if type(proposal) is Prior else 0.0
         else:
             new, correction = proposal.propose(distribution, old, rng)
+            new = of_its_class(distribution, new)
             limit = math.log1p(-rng.random())
         if correction is not None:
             if scored(distribution, new) == -math.inf:
@@ -486,7 +491,7 @@ class MetropolisHastings:
             trace = self._rerun.with_values(initial)
             for name in initial:
                 if name not in trace.sites or trace.sites[name].observed:
-                    refuse_unknown(name, trace.values, "initial")
+                    refuse_unknown(name, trace.values, "initial", observed=name in trace.sites)
             if trace.log_joint > -math.inf:
                 return trace
         return self._rerun.refuse_impossible(trace)
@@ -520,7 +525,7 @@ class Rerun:
         def replayed(name: str, distribution: Any) -> Any:
             site = self.sites.get(name)
             if name in self.values:
-                value = self.values[name]
+                value = of_its_class(distribution, self.values[name])
             elif site is not None and type(site.distribution) is type(distribution):
                 value = site.value
             else:

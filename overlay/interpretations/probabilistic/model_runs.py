@@ -197,7 +197,9 @@ def tracing(trace: Trace) -> Context:
 
 
 @runs_alone
-def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
+def scoring(
+    values: Mapping[str, Any], terms: dict[str, float], *, met: set[str] | None = None
+) -> Context:
     """A context in which all choices have given values, and the log density of each site is
     stored.
 
@@ -207,6 +209,8 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
         The values, by the names of the choices.
     terms : dict
         Receives the log density of each site, by name.
+    met : set of str or None
+        A set to which the names of the choices that a run reaches are added.
 
     Returns
     -------
@@ -234,6 +238,8 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     def needed(name: str) -> Any:
         if name not in values:
             refuse_missing(name, values)
+        if met is not None:
+            met.add(name)
         return values[name]
 
     @runs_alone
@@ -317,7 +323,7 @@ def replay(
     Raises
     ------
     UnknownSite
-        The program does not reach a name of a mapping ``values``.
+        The program does not reach a name of a mapping ``values``, or observes it.
 
     Examples
     --------
@@ -330,7 +336,7 @@ def replay(
     with simulating(rng), replaying(kept), tracing(trace):
         trace.result = in_program(model, *args)
     if kept is values:
-        _check_met(kept, trace.sites, "replay")
+        _check_met(kept, trace.values, "replay", trace.sites)
     return trace
 
 
@@ -365,9 +371,10 @@ def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> f
     True
     """
     terms: dict[str, float] = {}
-    with scoring(values, terms):
+    met = set[str]()
+    with scoring(values, terms, met=met):
         in_program(model, *args)
-    _check_met(values, terms, "score")
+    _check_met(values, met, "score", terms)
     return total(list(terms.values()))
 
 
@@ -410,7 +417,8 @@ def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[
     return conditioned
 
 
-def _check_met(values: Mapping[str, Any], met: Any, what: str) -> None:
+def _check_met(values: Mapping[str, Any], met: Any, what: str, sites: Any = ()) -> None:
+    """Refuse a value of a site that is no choice of a run. sites: all that the run reached."""
     for name in values:
         if name not in met:
-            refuse_unknown(name, met, what)
+            refuse_unknown(name, met, what, observed=name in sites)

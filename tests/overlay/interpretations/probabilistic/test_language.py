@@ -18,6 +18,7 @@ from overlay.interpretations.probabilistic import (
     conditioning,
     draw,
     log_density,
+    metropolis_hastings,
     observe,
     replay,
     replaying,
@@ -121,6 +122,10 @@ def twice():
     return sample("a", Normal()), sample("a", Normal())
 
 
+def seen_once():
+    observe("y", Normal(sample("a", Normal()), 1.0), 0.5)
+
+
 REFUSED = {
     "a name that stands twice": (
         lambda: simulate(twice),
@@ -142,6 +147,21 @@ REFUSED = {
         lambda: replay({"x9": 1.0}, chain, 1),
         UnknownSite,
         "replay names the site 'x9'",
+    ),
+    "a value of an observation": (
+        lambda: score(seen_once, {"a": 0.0, "y": 1.0}),
+        UnknownSite,
+        "score names the site 'y', which is an observation",
+    ),
+    "a replayed value of an observation": (
+        lambda: replay({"y": 1.0}, seen_once),
+        UnknownSite,
+        "replay names the site 'y', which is an observation",
+    ),
+    "an initial value of an observation": (
+        lambda: metropolis_hastings(seen_once, initial={"y": 1.0}),
+        UnknownSite,
+        "initial names the site 'y', which is an observation",
     ),
     "what is no distribution": (
         lambda: simulate(lambda: sample("a", 3.0)),
