@@ -32,6 +32,7 @@ from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
     place,
     refuse_hamiltonian,
+    refuse_steps,
 )
 from overlay.interpretations.probabilistic.markov_chain import Chain
 from overlay.interpretations.probabilistic.metropolis import MetropolisHastings
@@ -504,6 +505,8 @@ class HamiltonianMonteCarlo:
         Chain
             The choices at the end of each.
         """
+        if steps < 0:
+            refuse_steps(steps)
         floats, _, index = self.density.memory
         start, _ = constrained(self.q, floats, index, self.density.at)
         places = {name: k for k, name in enumerate(self.density.names)}

@@ -86,7 +86,7 @@ class Chain:
         changes : dict
             For each changed choice the numbers of the steps, from 0, and the values after them.
         """
-        for name, (places, values) in changes.items():
+        for name, (places, values) in changes.items() if steps else ():
             self.accepted += len(places)
             self._now[name] = values[-1]
             self._changes[name] += [
@@ -107,8 +107,9 @@ class Chain:
             refuse_unknown(name, self._changes, "chain[...]")
         changes = self._changes[name]
         known = [value for _, value in changes if value is not _NONE]
-        values = np.empty(self.steps, dtype=np.asarray(known).dtype)
-        missing = np.ones(self.steps, dtype=bool)
+        parts = np.asarray(known)  # of values that are arrays or tuples, too
+        values = np.empty((self.steps, *parts.shape[1:]), dtype=parts.dtype)
+        missing = np.ones(values.shape, dtype=bool)
         ends = [*(place for place, _ in changes[1:]), self.steps]
         for (start, value), end in zip(changes, ends, strict=True):
             missing[start:end] = value is _NONE
@@ -132,7 +133,7 @@ class Chain:
         last = self._changes[name][-1][1]
         cells = code(name), "" if last is _NONE else shown_value(last)
         values = self[name]
-        if not self.steps or values.dtype.kind not in "biuf":
+        if not self.steps or values.ndim > 1 or values.dtype.kind not in "biuf":
             return *cells, "", ""
         return *cells, f"{values.mean():.6g}", f"{values.std():.6g}"
 

@@ -203,3 +203,11 @@ def test_bounds_are_numbers_of_any_class(bounds):
     assert expected.names == found.names == ("x", "part")
     for name in found.names:
         assert np.array_equal(found[name], expected[name])
+
+
+def test_a_chain_of_no_trajectories_is_empty_and_one_of_less_is_refused():
+    options = {"warmup": 5, "rng": 0, "compiled": False}
+    chain = hmc(bounded, 0, 10, steps=0, **options)
+    assert (len(chain), chain["x"].shape) == (0, (0,))
+    with pytest.raises(ProbabilisticError, match="no -1 steps"):
+        hmc(bounded, 0, 10, steps=-1, **options)

@@ -34,6 +34,7 @@ from overlay.interpretations.probabilistic import (
     metropolis_hastings,
     observe,
     sample,
+    simulate,
 )
 from tests.examples import examples
 
@@ -704,3 +705,73 @@ def test_places_where_choices_decide_the_structure_are_told():
     ours = MetropolisHastings(branches, (0.7,), rng=0)
     assert {fixed.what for fixed in ours.structures.fixed} >= {"a condition", "an index or a count"}
     assert all("test_metropolis.py:" in fixed.where for fixed in ours.structures.fixed)
+
+
+OTHER_CLASSES = {
+    "an int of a Normal": (Normal(0.0, 1.0), 1),
+    "a bool of a Normal": (Normal(0.0, 1.0), True),
+    "a float32 of a Normal": (Normal(0.0, 1.0), np.float32(0.5)),
+    "a float of a Poisson": (Poisson(3.0), 2.0),
+    "an int64 of a Poisson": (Poisson(3.0), np.int64(2)),
+    "an int64 of a DiscreteUniform": (DiscreteUniform(0, 5), np.int64(2)),
+    "an int of a Bernoulli": (Bernoulli(0.5), 1),
+    "a bool of numpy of a Bernoulli": (Bernoulli(0.5), np.bool_(True)),
+}
+
+
+class Shifted(NamedTuple):
+    """A proposal whose values are of another class."""
+
+    by: type
+
+    def propose(self, distribution, value, rng):
+        return self.by(rng.integers(0, 2)), 0.0
+
+
+@pytest.mark.parametrize("which", OTHER_CLASSES)
+def test_values_of_choices_are_of_the_class_of_their_distribution(which):
+    distribution, value = OTHER_CLASSES[which]
+
+    def model():
+        observe("y", Normal(sample("x", distribution), 1.0), 1.0)
+
+    own = type(simulate(model, rng=0)["x"])
+    walk = {"proposals": RandomWalk(1.0), "rng": 0, "steps": 50}
+    expected = metropolis_hastings(model, initial={"x": own(value)}, **walk)["x"]
+    assert np.array_equal(metropolis_hastings(model, initial={"x": value}, **walk)["x"], expected)
+    ours, _ = both(model, initial={"x": value}, proposals=Shifted(type(value)))
+    assert type(ours.trace["x"]) is own
+
+
+class Weights(NamedTuple):
+    """A distribution of tuples of two numbers."""
+
+    form: str
+
+
+@log_density.dispatch
+def density_of_weights(distribution: Weights, value: object):
+    return 0.0
+
+
+@draw.dispatch
+def drawn_weights(distribution: Weights, rng: object):
+    found = rng.random(2)
+    return found if distribution.form == "array" else tuple(found.tolist())
+
+
+@pytest.mark.parametrize("form", ["tuple", "array"])
+@pytest.mark.parametrize("steps", [0, 1, 2, 9])
+def test_a_chain_has_values_that_are_tuples_or_arrays(form, steps):
+    def model():
+        sample("sure", Bernoulli(1.0))
+        return sample("x", Weights(form))
+
+    sampler = MetropolisHastings(model, rng=0)
+    rows = []
+    chain = MetropolisHastings(model, rng=0).run(steps)
+    for _ in range(steps):
+        sampler.step()
+        rows.append(tuple(sampler.trace["x"]))
+    assert chain["x"].shape == (steps, 2)
+    assert list(map(tuple, chain["x"])) == rows
