@@ -95,6 +95,13 @@ def _():
     return is_kernel
 
 
+@late_binding.failure_in.bind
+def _():
+    from overlay.compiled.failures import failure_in
+
+    return failure_in
+
+
 @late_binding.misses_methods.bind
 def _():
     from overlay.compiled import misses_methods

@@ -26,6 +26,7 @@ from overlay.core.public_names import completes
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
+    from overlay.compiled.failures import Failure
     from overlay.compiled.world import World
     from overlay.contexts.context import Context
     from overlay.contexts.stack import Stack
@@ -41,6 +42,7 @@ __all__ = [
     "compiled_method",
     "drawing",
     "explain",
+    "failure_in",
     "is_importing",
     "is_kernel",
     "lazy_names",
@@ -157,6 +159,7 @@ can_intercept: LateBound[Callable[[], bool]] = LateBound()
 # the compiled engine; loading it raises NotCompilable where it cannot work
 compiled_context: LateBound[type[CompiledContext]] = LateBound()
 is_kernel: LateBound[Callable[[Any], bool]] = LateBound()
+failure_in: LateBound[Callable[[str], Failure | None]] = LateBound()
 misses_methods: LateBound[Callable[[World, Any, tuple[Any, ...]], bool]] = LateBound()
 compiled_method: LateBound[Callable[[Any, MethodChain], Any]] = LateBound()
 # inspection

@@ -20,6 +20,7 @@ from overlay.code.versions import ENTERS_INIT
 from overlay.contexts.current import call_next
 from overlay.contexts.report import tell_left
 from overlay.contexts.stack import entered
+from overlay.core import late_binding
 from overlay.core.in_force import put_in_force, stack_in_force
 from overlay.core.jitted import misses_methods
 from overlay.core.own_builtins import __builtins__
@@ -279,11 +280,26 @@ def _compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 for _name in ("_compile_for_args", "compile", "typeof_pyval"):
     TABLE.overlay(f"numba.core.dispatcher:Dispatcher.{_name}")(_compiled)
-for _name in ("_compile_for_args", "add", "find_ewise_function"):
-    TABLE.overlay(f"{_DUFUNC}.{_name}")(_compiled)
+
+
+def _compiled_kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
+    with entered(None):
+        try:
+            return call_next(self, *args, **kwargs)
+        except Exception as error:
+            failure = late_binding.failure_in.load()(str(error))
+            if failure is None:  # as outside
+                raise
+            raise failure.raised() from failure.error.__cause__
+
+
+for _name in ("_compile_for_args", "add"):
+    TABLE.overlay(f"{_DUFUNC}.{_name}")(_compiled_kernel)
+TABLE.overlay(f"{_DUFUNC}.find_ewise_function")(_compiled)
+TABLE.overlay(f"{_GUFUNC}.add")(_compiled_kernel)
 for _name in (
-    *("_get_ewise_dtypes", "_get_function_type", "_num_args_match", "add", "build_ufunc"),
-    "find_ewise_function",
+    *("_get_ewise_dtypes", "_get_function_type", "_num_args_match"),
+    *("build_ufunc", "find_ewise_function"),
 ):
     TABLE.overlay(f"{_GUFUNC}.{_name}")(_compiled)
 for _name in (

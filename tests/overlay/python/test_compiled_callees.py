@@ -6,8 +6,9 @@ import threading
 
 import numba
 import numpy as np
+import pytest
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, NotCompilable, call_next
 
 
 @numba.njit
@@ -200,3 +201,24 @@ def test_a_kernel_gets_the_types_for_which_it_is_compiled_outside_later():
     assert context(totals, array) == (30000.0, [0.5, 100.0, 30000.0])
     assert context(sines_of, ints, np.zeros(2)) == ([50.0, 75.0], 600.0)
     assert set(general.types) <= set(context(lambda: general.types))
+
+
+def test_a_method_that_a_kernel_cannot_compile_is_named_as_in_other_code():
+    table = MethodTable("t")
+    table.overlay(math.sin)(lambda x: eval(str(x)))
+
+    @numba.vectorize
+    def dynamic(x):
+        return math.sin(x)
+
+    @numba.guvectorize("(n)->(n)")
+    def general(x, out):
+        out[0] = math.sin(x[0])
+
+    def program(f, *args):
+        return f(*args)
+
+    array = np.ones(1)
+    for f, *args in ((compiled_helper, 1.0), (dynamic, 1.0), (general, array, array)):
+        with pytest.raises(NotCompilable, match="in table 't' cannot be compiled"):
+            Context(table)(program, f, *args)
