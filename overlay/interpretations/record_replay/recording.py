@@ -222,13 +222,21 @@ class _Recorder:
         try:
             call["values"] = to_data(list(_made_of(error)))
         except NotRecordable:
-            call["values"] = to_data([str(error)])
+            call["values"] = to_data(_message_of(error))
 
 
 def _made_of(error: Exception) -> Sequence[Any]:
     """The arguments that recreate the exception, a file's name among them."""
     made: Any = error.__reduce__()
     return made[1] if isinstance(made, tuple) and made[0] is type(error) else error.args
+
+
+def _message_of(error: Exception) -> list[str]:
+    """The message of an exception; empty where its ``__str__`` raises."""
+    try:
+        return [str(error)]
+    except Exception:
+        return []
 
 
 def adapter_of(name: str) -> Adapter | None:

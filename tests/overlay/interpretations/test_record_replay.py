@@ -83,6 +83,25 @@ def test_errors_are_replayed(path):
     assert replay(path, program, "not there") == "2"
 
 
+class NoMessage(Exception):
+    def __str__(self):
+        raise ValueError("no message")
+
+
+def without_message():
+    raise NoMessage(object())
+
+
+def test_an_error_without_a_message_is_recorded_and_replayed(path):
+    def program():
+        try:
+            without_message()
+        except NoMessage as error:
+            return type(error).__name__
+
+    assert record(path, [without_message], program) == replay(path, program) == "NoMessage"
+
+
 def test_an_error_is_the_same_with_its_file_and_its_place(path):
     def program():
         found = []
