@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlay import MethodTable, call_next
 from overlay.catalogue import FUNCTIONS
 
 __all__ = [
@@ -18,7 +19,7 @@ __all__ = [
     "COMPARISONS",
     "REDUCTIONS",
     "UNARY",
-    "has_own_operator",
+    "add_for_numbers",
 ]
 
 COMPARISONS: Final[tuple[Callable[..., Any], ...]] = (
@@ -49,7 +50,27 @@ REDUCTIONS: Final[tuple[Callable[..., Any], ...]] = (np.sum, np.prod, np.mean, n
 """Operations on a whole array."""
 
 
-def has_own_operator(target: Any, *kinds: Any) -> bool:
+def add_for_numbers(
+    table: MethodTable, target: Any, kinds: tuple[type, type], operate: Callable[..., Any]
+) -> None:
+    """Add a method of a function of two numbers to a table. It leaves out operands with an operator
+    of their own.
+
+    kinds: the classes of the numbers.
+    """
+
+    def chosen(a: Any, b: Any) -> Any:
+        return _unchanged if _has_own_operator(target, a, b) else operate
+
+    chosen.__annotations__ = dict(zip("ab", kinds, strict=True))
+    table.generated(target)(chosen)
+
+
+def _unchanged(a: Any, b: Any) -> Any:
+    return call_next(a, b)
+
+
+def _has_own_operator(target: Any, *kinds: Any) -> bool:
     """Whether an operand's class below Python's numbers implements an operator itself: what that
     returns may be anything. kinds: the classes of the operands."""
     if target.__module__ != "_operator":

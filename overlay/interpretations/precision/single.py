@@ -19,7 +19,7 @@ from overlay.interpretations.precision.operations import (
     COMPARISONS,
     REDUCTIONS,
     UNARY,
-    has_own_operator,
+    add_for_numbers,
 )
 
 __all__ = ["lowered", "single_precision"]
@@ -55,61 +55,34 @@ _narrow = nonoverlay(np.float32)
 
 
 def _add_numbers(table: MethodTable, target: Any) -> None:
-    @table.generated(target)
-    def both(a: float, b: float) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return rounded(call_next(rounded(a), rounded(b)))
+    def both(a: Any, b: Any) -> Any:
+        return rounded(call_next(rounded(a), rounded(b)))
 
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
+    def left(a: Any, b: Any) -> Any:
+        return rounded(call_next(rounded(a), b))
 
-        return plain if has_own_operator(target, a, b) else operate
+    def right(a: Any, b: Any) -> Any:
+        return rounded(call_next(a, rounded(b)))
 
-    @table.generated(target)
-    def left(a: float, b: int) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return rounded(call_next(rounded(a), b))
-
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(target, a, b) else operate
-
-    @table.generated(target)
-    def right(a: int, b: float) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return rounded(call_next(a, rounded(b)))
-
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(target, a, b) else operate
+    add_for_numbers(table, target, (float, float), both)
+    add_for_numbers(table, target, (float, int), left)
+    add_for_numbers(table, target, (int, float), right)
 
 
 def _add_ratio(table: MethodTable) -> None:
     """Division of integers, whose result is a float."""
 
-    @table.generated(operator.truediv)
-    def ratio(a: int, b: int) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return rounded(call_next(a, b))
+    def ratio(a: Any, b: Any) -> Any:
+        return rounded(call_next(a, b))
 
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(operator.truediv, a, b) else operate
+    add_for_numbers(table, operator.truediv, (int, int), ratio)
 
 
 def _add_comparison(table: MethodTable, target: Any) -> None:
-    @table.generated(target)
-    def compare(a: float, b: float) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return call_next(rounded(a), rounded(b))
+    def compare(a: Any, b: Any) -> Any:
+        return call_next(rounded(a), rounded(b))
 
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(target, a, b) else operate
+    add_for_numbers(table, target, (float, float), compare)
 
 
 def _add_unary(table: MethodTable, target: Any) -> None:

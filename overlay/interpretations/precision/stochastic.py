@@ -21,7 +21,7 @@ from overlay.interpretations.precision.operations import (
     ARRAY_UNARY,
     BINARY,
     UNARY,
-    has_own_operator,
+    add_for_numbers,
 )
 
 __all__ = ["Significance", "significance", "stochastic"]
@@ -127,37 +127,20 @@ def error_not_known(a: float, b: float, result: float) -> float:
 def _add_numbers(table: MethodTable, target: Any) -> None:
     error_of = _EXACT.get(target, error_not_known)
 
-    @table.generated(target)
-    def both(a: float, b: float) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            found = call_next(a, b)
-            error = nonoverlay(error_of)(float(a), float(b), found)  # plain, without own operators
-            return nonoverlay(randomly_rounded)(found, error, nonoverlay(chance)(context().state))
+    def both(a: Any, b: Any) -> Any:
+        found = call_next(a, b)
+        error = nonoverlay(error_of)(float(a), float(b), found)  # plain, without own operators
+        return nonoverlay(randomly_rounded)(found, error, nonoverlay(chance)(context().state))
 
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
+    def left(a: Any, b: Any) -> Any:
+        return target(a, float(b))
 
-        return plain if has_own_operator(target, a, b) else operate
+    def right(a: Any, b: Any) -> Any:
+        return target(float(a), b)
 
-    @table.generated(target)
-    def left(a: float, b: int) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return target(a, float(b))
-
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(target, a, b) else operate
-
-    @table.generated(target)
-    def right(a: int, b: float) -> Any:
-        def operate(a: Any, b: Any) -> Any:
-            return target(float(a), b)
-
-        def plain(a: Any, b: Any) -> Any:
-            return call_next(a, b)
-
-        return plain if has_own_operator(target, a, b) else operate
+    add_for_numbers(table, target, (float, float), both)
+    add_for_numbers(table, target, (float, int), left)
+    add_for_numbers(table, target, (int, float), right)
 
 
 def _add_unary(table: MethodTable, target: Any) -> None:
