@@ -60,6 +60,7 @@ __all__ = [
     "of_entry",
     "other_result",
     "outside_method",
+    "power_of_array",
     "refuse_options",
     "replaced_by_position",
     "result_not_inferred",
@@ -438,6 +439,16 @@ def arrays_joined(plain: str) -> NotCompilable:
         "compiled code does not convert arrays, which others may hold",
         help="begin with an active array: a + 0.0 * x for a, or one that the function creates by "
         "np.zeros(n), np.ones(n) or np.copy(a)",
+    )
+
+
+def power_of_array(ufunc: Any) -> NotCompilable:
+    """The error for a power of an array with an exponent that is a number, where a ufunc that numpy
+    may compute it by is overlaid."""
+    return NotCompilable(
+        f"{describe(ufunc)} is overlaid, and which ufunc numpy computes a power of an array by "
+        "(power, square, sqrt or reciprocal) depends on the exponent, a number",
+        help="call the ufunc itself: np.power(a, b), np.square(a), np.sqrt(a)",
     )
 
 

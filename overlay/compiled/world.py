@@ -14,6 +14,7 @@ from overlay.compiled.basis import Basis, MethodsOfTarget
 from overlay.compiled.dispatch_types import hint_of
 from overlay.compiled.glue import Way, by_position, calling, choosing, looking_up
 from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.array_operators import ufunc_called
 from overlay.compiled.numba.barrier_calls import Barriers
 from overlay.compiled.numba.chosen_functions import as_global, is_number
 from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -172,6 +173,9 @@ class World:
 
         function: its numba type, or the callable.
         """
+        ufunc = ufunc_called(self, function, args)
+        if ufunc is not None:
+            return self.dispatcher(ufunc)
         kept = function if isinstance(function, Type) else id(function)
         key = kept, tuple(args), tuple(kws.items())
         if key not in self._implementations:

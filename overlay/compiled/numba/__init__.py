@@ -12,6 +12,7 @@ Compilation of a function in a world:
     ``held_containers``    containers of functions that the program holds, where code names them
     ``container_values``   these as values: their types, and the functions that read them
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
+    ``array_operators``    operators of arrays, which are calls of numpy's ufuncs
     ``code_lifetime``      the lifetime of code that numba holds: shared definitions, deferred
                            machine code, and the release of code that is gone
 
