@@ -288,11 +288,11 @@ class _ChosenModel(models.PrimitiveModel):
 @intrinsic
 def is_number(typingctx: Any, chosen: Any, number: Any) -> Any:
     """Whether the number of a candidate is this one; out of reach of all methods and plugins."""
+    return types.boolean(types.intp, types.intp), _compare_numbers
 
-    def compare(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.icmp_signed("==", *args)
 
-    return types.boolean(types.intp, types.intp), compare
+def _compare_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.icmp_signed("==", *args)
 
 
 @intrinsic

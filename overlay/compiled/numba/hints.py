@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from overlay.compiled.dispatch_types import Unspellable, hint_of
 from overlay.compiled.numba.numba_types import Type
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
+
+# numba before 0.63 knows these aliases alone, and not list[float]
+_ALIASES = {each: getattr(typing, each.__name__.capitalize()) for each in (list, set, dict, tuple)}
 
 __all__ = ["numba_type", "spelt", "types_of_signature"]
 
@@ -29,6 +33,9 @@ def numba_type(hint: Any) -> Type:
     one."""
     if isinstance(hint, Type):
         return hint
+    alias: Any = _ALIASES.get(typing.get_origin(hint))  # pyright: ignore[reportArgumentType]
+    if alias is not None:
+        hint = alias[typing.get_args(hint)]
     dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
     try:
         if isinstance(hint, type) and issubclass(hint, np.ndarray) and isinstance(ndim, int):

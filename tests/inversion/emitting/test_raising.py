@@ -4,6 +4,7 @@ import itertools
 import math
 import operator
 
+import numba
 import numpy as np
 import pytest
 
@@ -15,6 +16,8 @@ F = float
 EDGES = (-math.inf, -1e308, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 800.0, 1e308, math.inf)
 # gamma of a whole number below 1, and the overflow of its logarithm, are numba's own
 FUNCTIONS = [t for t in raising.targets() if t not in (operator.pow, math.gamma, math.lgamma)]
+# numba before 0.62 does not compile exp2
+COMPILED = [t for t in FUNCTIONS if t is not math.exp2 or numba.version_info.short >= (0, 62)]
 
 
 def unused(x, y):
@@ -44,7 +47,7 @@ def outcome(f, *args):
 @pytest.fixture(scope="module")
 def each():
     """Calls a function of a number, compiled."""
-    rows = (f"    if i == {i}: return math.{f.__name__}(a)\n" for i, f in enumerate(FUNCTIONS))
+    rows = (f"    if i == {i}: return math.{f.__name__}(a)\n" for i, f in enumerate(COMPILED))
     space = {"math": math}
     exec("def each(i, a):\n" + "".join(rows) + "    return a\n", space)
     return as_in_python(None).jit(space["each"])
@@ -52,7 +55,7 @@ def each():
 
 def test_functions_raise_in_compiled_code_where_they_do_in_python(each):
     raised = 0
-    for (i, function), a in itertools.product(enumerate(FUNCTIONS), EDGES):
+    for (i, function), a in itertools.product(enumerate(COMPILED), EDGES):
         wanted = outcome(function, a)
         assert outcome(each, i, a) == pytest.approx(wanted, nan_ok=True), (function, a)
         raised += wanted is None

@@ -2,6 +2,7 @@
 
 import re
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from numba import njit
@@ -92,6 +93,9 @@ def test_calls_that_cannot_raise_record_nothing():
     assert "overlay_note_call" not in body(llvm(compiled))
 
 
+@pytest.mark.skipif(
+    llvmlite.binding.llvm_version_info < (20,), reason="LLVM loads an item twice in such loops"
+)
 def test_loops_of_callees_are_optimised_again_with_their_caller():
     # numba optimises `times` by itself, and once more within `run`: only then is the sum of a row
     # held in a register, and an item of `u` all that is loaded for each division

@@ -399,8 +399,9 @@ def of_numbers(x, y):
 def of_numpy(x, y):
     yield from (np.cross([x, 1.0, 0.0], [0.0, x, 1.0]), np.percentile([x, y], 25))
     yield from (np.quantile([[x, y], [1.0, y]], 0.3, axis=0), np.median([x, y]))
-    yield from (np.add(np.float64(x), y, out=...), np.modf(np.float64(x), out=...))
-    yield np.add.reduce(np.array([x, y]), out=...)
+    if np.lib.NumpyVersion(np.__version__) >= "2.3.0":
+        yield from (np.add(np.float64(x), y, out=...), np.modf(np.float64(x), out=...))
+        yield np.add.reduce(np.array([x, y]), out=...)
     a, out = np.array([x, y]), np.zeros(2)
     yield np.modf(a, out=(out, None))
     yield np.modf(a, out=(None, out))
