@@ -16,7 +16,7 @@ from overlay.compiled.numba.numba_types import Type
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
 
-# numba before 0.63 knows these aliases alone, and not list[float]
+# the oldest supported numba knows these aliases alone, and not list[float]
 _ALIASES = {each: getattr(typing, each.__name__.capitalize()) for each in (list, set, dict, tuple)}
 
 __all__ = ["numba_type", "spelt", "types_of_signature"]
