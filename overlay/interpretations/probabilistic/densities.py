@@ -141,7 +141,7 @@ def bernoulli(value: Any, p: float) -> float:
 
 
 def binomial(value: float, n: int, p: float) -> float:
-    if not (p >= 0.0 and p <= 1.0 and n >= 0):
+    if not (p >= 0.0 and p <= 1.0 and n >= 0 and n % 1 == 0):
         return math.nan
     if value < 0 or value > n or value % 1 != 0:
         return _impossible(value)
@@ -175,7 +175,7 @@ def poisson(value: float, rate: float) -> float:
 
 
 def discrete_uniform(value: float, low: int, high: int) -> float:
-    if not low <= high:
+    if not (low <= high and low % 1 == 0 and high % 1 == 0):
         return math.nan
     if value < low or value > high or value % 1 != 0:
         return _impossible(value)

@@ -18,6 +18,7 @@ __all__ = [
     "NotTraceable",
     "ProbabilisticError",
     "UnknownSite",
+    "count_of",
     "line_of_program",
     "place",
     "refuse_conditional",
@@ -167,11 +168,15 @@ def refuse_parameters(distribution: Any, error: Exception | None) -> NoReturn:
     ) from error
 
 
-def refuse_steps(steps: int) -> NoReturn:
-    """Raise ProbabilisticError for a negative number of steps."""
-    raise ProbabilisticError(
-        f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
-    )
+def count_of(steps: Any) -> int:
+    """A number of steps. Raises ProbabilisticError unless it is an integer, 0 or more."""
+    if not hasattr(steps, "__index__") or steps < 0:
+        raise ProbabilisticError(
+            f"a chain has no {steps!r} steps",
+            where=place(),
+            help="pass steps=0 or a larger integer",
+        )
+    return int(steps)
 
 
 def refuse_nan(distribution: Any) -> NoReturn:

@@ -30,9 +30,9 @@ from overlay.interpretations.probabilistic.compiled_source import (
 )
 from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
+    count_of,
     place,
     refuse_hamiltonian,
-    refuse_steps,
 )
 from overlay.interpretations.probabilistic.markov_chain import Chain
 from overlay.interpretations.probabilistic.metropolis import MetropolisHastings
@@ -432,11 +432,12 @@ class HamiltonianMonteCarlo:
         initial: Mapping[str, Any] | None = None,
         compiled: bool = True,
     ) -> None:
-        if not (leaps >= 1 and step_size > 0.0 and 0.0 < target < 1.0):
+        is_count = hasattr(leaps, "__index__") and leaps >= 1
+        if not (is_count and 0.0 < step_size < math.inf and 0.0 < target < 1.0):
             raise ProbabilisticError(
-                f"leaps={leaps}, step_size={step_size}, target={target} are not allowed",
+                f"leaps={leaps!r}, step_size={step_size}, target={target} are not allowed",
                 where=place(),
-                help="pass leaps >= 1, step_size > 0 and a target between 0 and 1",
+                help="pass an integer leaps >= 1, a finite step_size > 0 and 0 < target < 1",
             )
         self.rng = np.random.default_rng(rng)
         self.leaps = leaps
@@ -505,8 +506,7 @@ class HamiltonianMonteCarlo:
         Chain
             The choices at the end of each.
         """
-        if steps < 0:
-            refuse_steps(steps)
+        steps = count_of(steps)
         floats, _, index = self.density.memory
         start, _ = constrained(self.q, floats, index, self.density.at)
         places = {name: k for k, name in enumerate(self.density.names)}

@@ -18,9 +18,9 @@ from overlay.interpretations.probabilistic.compiled_steps import chosen
 from overlay.interpretations.probabilistic.errors import (
     ImpossibleObservation,
     ProbabilisticError,
+    count_of,
     place,
     refuse_conditional,
-    refuse_steps,
     refuse_unknown,
 )
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample, total
@@ -307,8 +307,7 @@ class MetropolisHastings:
         ProbabilisticError
             ``steps`` is negative.
         """
-        if steps < 0:
-            refuse_steps(steps)
+        steps = count_of(steps)
         chain = Chain(self.trace.values)
         reruns = self.reruns
         while chain.steps < steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -176,13 +177,31 @@ def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal | None
         for name in proposals:
             if name not in names:
                 refuse_unknown(name, names, "proposals")
-        return dict[str, Proposal](proposals).get
+        return {name: _checked(each) for name, each in proposals.items()}.get
     if isinstance(proposals, Proposal):
-        return lambda name: proposals
+        proposal = _checked(proposals)
+        return lambda name: proposal
     if callable(proposals):
         return proposals
-    raise ProbabilisticError(
-        f"{proposals!r} is no proposal",
+    raise _no_proposal(proposals)
+
+
+def _checked(proposal: Any) -> Proposal:
+    """A proposal; raises ProbabilisticError for an object that is none, or moves no value."""
+    if isinstance(proposal, type) or not isinstance(proposal, Proposal):
+        raise _no_proposal(proposal)
+    if isinstance(proposal, RandomWalk) and not 0.0 < proposal.scale < math.inf:
+        raise ProbabilisticError(
+            f"{proposal!r} has a scale that is not allowed",
+            where=place(),
+            help="give a finite number above 0: the standard deviation of its steps",
+        )
+    return proposal
+
+
+def _no_proposal(given: Any) -> ProbabilisticError:
+    return ProbabilisticError(
+        f"{given!r} is no proposal",
         where=place(),
         help="give RandomWalk(scale), a dict of proposals by name, or a function from names",
     )

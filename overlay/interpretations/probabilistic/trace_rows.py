@@ -46,6 +46,13 @@ class DistributionRow(NamedTuple):
     domain: str = "integers"
 
 
+def whole(x: float) -> int:
+    """A parameter that has to be an integer."""
+    if x % 1 != 0:
+        raise ValueError("a count or a bound is not an integer")
+    return int(x)
+
+
 def drawn_place(rng: Any, probabilities: Any) -> int:
     """A random place, as ``rng.choice`` draws it."""
     total = 0.0
@@ -96,7 +103,7 @@ DISTRIBUTIONS: Final[dict[type, DistributionRow]] = {
     Bernoulli: DistributionRow(
         _D.bernoulli, lambda rng, p: rng.random() < p, bool, lambda p: (0, 2)
     ),
-    Binomial: DistributionRow(_D.binomial, lambda rng, n, p: rng.binomial(n, p), int),
+    Binomial: DistributionRow(_D.binomial, lambda rng, n, p: rng.binomial(whole(n), p), int),
     NegativeBinomial: DistributionRow(
         _D.negative_binomial, lambda rng, n, p: rng.negative_binomial(n, p), int
     ),
@@ -104,7 +111,7 @@ DISTRIBUTIONS: Final[dict[type, DistributionRow]] = {
     Poisson: DistributionRow(_D.poisson, lambda rng, rate: rng.poisson(rate), int),
     DiscreteUniform: DistributionRow(
         _D.discrete_uniform,
-        lambda rng, a, b: rng.integers(a, b + 1),
+        lambda rng, a, b: rng.integers(whole(a), whole(b) + 1),
         int,
         lambda a, b: (a, b - a + 1),
     ),

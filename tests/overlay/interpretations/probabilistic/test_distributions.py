@@ -131,6 +131,10 @@ BAD = [
     Poisson(-1.0),
     DiscreteUniform(3, 2),
     Categorical((0.5, 0.6)),
+    Binomial(2.5, 0.5),
+    Binomial(math.inf, 0.5),
+    DiscreteUniform(0.5, 3),
+    DiscreteUniform(0, 2.5),
 ]
 
 
@@ -145,6 +149,8 @@ def test_bad_parameters_are_refused_with_their_line(distribution):
         simulate(lambda: sample("x", distribution), rng=0)
     assert "test_distributions.py" in raised.value.where
     assert raised.value.help
+    with pytest.raises(ProbabilisticError, match="parameters that are not allowed"):
+        score(lambda: observe("x", distribution, 1), {})
 
 
 @pytest.mark.parametrize(("distribution", "peer"), CASES)

@@ -151,7 +151,10 @@ def test_a_beginning_on_a_bound_is_refused():
 
 
 def test_options_that_make_no_trajectory_are_refused():
-    for options in ({"leaps": 0}, {"step_size": 0.0}, {"target": 1.0}):
+    for options in (
+        *({"leaps": 0}, {"leaps": 2.5}, {"target": 1.0}),
+        *({"step_size": 0.0}, {"step_size": math.inf}, {"step_size": math.nan}),
+    ):
         with pytest.raises(ProbabilisticError, match="not allowed"):
             hmc(bounds, **options)
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 import statistics
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from overlay.interpretations.probabilistic import (
     UnknownSite,
     condition,
     draw,
+    gibbs,
+    hmc,
     log_density,
     metropolis_hastings,
     observe,
@@ -646,9 +649,29 @@ def test_sites_that_are_named_have_to_be_there():
         metropolis_hastings(hierarchy, 1, (0.3,), steps=5, rng=0)["x"]
 
 
-def test_a_chain_of_less_than_no_steps_is_refused():
-    with pytest.raises(ProbabilisticError, match="no -1 steps"):
-        metropolis_hastings(coins, steps=-1)
+@pytest.mark.parametrize("steps", [-1, 2.5, "10", None])
+def test_a_number_of_steps_is_an_integer(steps):
+    for sampler, distribution in [
+        (metropolis_hastings, Normal()), (gibbs, Bernoulli(0.5)), (hmc, Normal())
+    ]:  # fmt: skip
+        with pytest.raises(ProbabilisticError, match="a chain has no"):
+            sampler(partial(sample, "x", distribution), steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("proposal", "match"),
+    [
+        (0.1, "0.1 is no proposal"),
+        (RandomWalk, "is no proposal"),
+        *((RandomWalk(scale), "a scale that") for scale in (0.0, -1.0, math.inf, math.nan)),
+    ],
+)
+def test_a_proposal_that_moves_no_value_is_refused(proposal, match):
+    name = next(iter(simulate(coins).values))
+    for proposals in (proposal, {name: proposal}):
+        with pytest.raises(ProbabilisticError, match=match) as raised:
+            metropolis_hastings(coins, steps=1, proposals=proposals)
+        assert "test_metropolis.py" in raised.value.where
 
 
 def test_a_program_without_choices_is_refused():
