@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled.glue import GLUE
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError, closest, near_names
 from overlay.core.location import caller, location_of, name_of, shown
-from overlay.core.short_repr import a_or_an
+from overlay.core.short_repr import a_or_an, named_value
 from overlay.core.table import Method
 from overlay.core.target import BUILTINS, DESCRIPTORS, describe
 
@@ -56,6 +56,7 @@ __all__ = [
     "no_meaning",
     "no_stage_on_device",
     "not_a_function",
+    "not_taken",
     "of_body",
     "of_entry",
     "other_result",
@@ -192,6 +193,25 @@ def _remedied(reason: str, otherwise: str) -> tuple[list[str], str]:
         if all(each in reason for each in words):
             return [meaning], remedy
     return shortened(reason), otherwise
+
+
+def not_taken(function: Any, name: str, value: Any) -> NotCompilable:
+    """The error for an argument of no type that compiled code has."""
+    interpreted = f"or run it interpreted: ctx({name_of(function)}, ...)"
+    if callable(value):
+        remedy = "give a function that numba.njit has compiled, or make one that names it: "
+        remedy += f"ctx.jit(lambda ...: {name_of(function)}({name_of(value)}, ...))"
+    elif isinstance(value, dict):
+        remedy = "give a numba.typed.Dict"
+    else:
+        remedy = "give numbers, texts, arrays, tuples of these or containers of numba.typed"
+    return NotCompilable(
+        f"{name_of(function)} is given {named_value(value)} as {name!r}, which compiled code does "
+        "not take",
+        where=caller(),
+        notes=[("defined", location_of(function))],
+        help=f"{remedy}; {interpreted}",
+    )
 
 
 def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompilable:

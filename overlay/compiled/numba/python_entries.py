@@ -219,6 +219,9 @@ class EntryDispatcher(CPUDispatcher):
             self._take_anew()
             return lambda *_: self(*given, **named)
         self.parameters.bind(given, named)
+        for name, value in zip(self.parameters.signature.parameters, args, strict=False):
+            if not isinstance(value, OmittedArg) and self.typeof_pyval(value) is types.pyobject:
+                raise failures.not_taken(self.py_func, name, value)
         with self._explaining():
             declared = self._declared()
             if declared.is_limited:
