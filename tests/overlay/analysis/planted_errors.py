@@ -6,6 +6,7 @@ import ast
 import builtins
 import importlib.util
 import inspect
+import itertools
 import random
 import re
 import sys
@@ -23,6 +24,7 @@ __all__ = ["KINDS", "Planted", "analysed_lines", "planted", "raised_by", "run_li
 KINDS = ("name", "attribute", "argument", "keyword")
 _ARITY = re.compile("missing|takes|unexpected keyword|expected|not enough arguments: |needs an")
 _ERRORS = (NameError, AttributeError, TypeError)
+_MOST = 500_000  # lines, calls and returns of a program that ends
 
 
 @dataclass(frozen=True)
@@ -121,18 +123,41 @@ def _misspelt(name: str) -> str:
     return changed + "x" if changed == name or hasattr(builtins, changed) else changed
 
 
+class _Endless(BaseException):
+    """The program has run more lines than one that ends."""
+
+
+def _limited(most: int) -> Any:
+    """A trace function that ends a program after a number of lines: a planted error may make a
+    loop endless."""
+    left = itertools.count(most, -1)
+
+    def traced(frame: Any, event: str, arg: Any) -> Any:
+        if next(left) < 0:
+            raise _Endless
+        return traced
+
+    return traced
+
+
 def raised_by(function: Any, args: tuple[Any, ...], line: int) -> BaseException | None:
     """The error about a name, attribute or call that a call raises at a line, if it does."""
+    outside = sys.gettrace()
+    sys.settrace(_limited(_MOST))
     try:
         found = function(*args)
         if inspect.isgenerator(found):
             list(found)
+    except _Endless:
+        return None
     except _ERRORS as error:
         *_, (_, last) = traceback.walk_tb(error.__traceback__)
         is_about_call = type(error) is not TypeError or _ARITY.search(str(error))
         return error if last == line and is_about_call else None
     except Exception:
         return None
+    finally:
+        sys.settrace(outside)
     return None
 
 
