@@ -386,7 +386,7 @@ WRONG = {
     "another shape": (lambda: invert(lambda x: x * 2, Z(2))(Z(3)), r"\(3,\).*\(2,\)"),
     "nothing given": (lambda: invert(lambda x: x * 2, Z(2))(Z(0)), "without elements"),
     "text": (lambda: invert(lambda x: x * 2, Z(2))(["a", "b"]), "convert it"),
-    "ragged": (lambda: invert(lambda x: x * 2, Z(2))([[1.0], [1.0, 2.0]]), "no array"),
+    "ragged": (lambda: invert(lambda x: x * 2, Z(2))([[1.0], [1.0, 2.0]]), "not an array"),
 }
 
 
