@@ -114,10 +114,11 @@ def unwrapped(function: Any) -> list[Any]:
     found: list[Any] = []
     while not any(function is each for each in found):
         found.append(function)
-        if type(function) is functools.partial:
-            function = function.func
-        elif inspect.getattr_static(function, "__wrapped__", None) is not None:
+        # a partial may have been given the name of another function
+        if inspect.getattr_static(function, "__wrapped__", None) is not None:
             function = getattr(function, "__wrapped__", None) or function
+        elif type(function) is functools.partial:
+            function = function.func
     return found
 
 

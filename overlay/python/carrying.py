@@ -204,6 +204,15 @@ def _kernel(name: str) -> Any:
 
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = _own_kernel(self)
+        if name == "__call__":
+            # numba asks for the classes of the arguments, which the program may see as others
+            default = sys.modules["numpy"].ndarray.__array_ufunc__
+            for each in (*args, *kwargs.values()):
+                takes = getattr(type(each), "__array_ufunc__", default)
+                if takes is not default:
+                    found = takes(each, own, name, *args, **kwargs)
+                    if found is not NotImplemented:
+                        return found
         if own is self:
             return call_next(self, *args, **kwargs)
         return getattr(own, name)(*args, **kwargs)

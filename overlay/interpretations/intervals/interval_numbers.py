@@ -16,6 +16,7 @@ from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
 from overlay.core.in_force import methods_run_natively, runs_natively
 from overlay.core.interpreted_values import underlying
+from overlay.core.jitted import is_of_numba
 from overlay.core.late_binding import LateBound
 from overlay.core.public_names import hides
 from overlay.interpretations.intervals.errors import Undecided
@@ -181,7 +182,9 @@ class Interval(sets.Interval):
             of_number = any(isinstance(one, (np.ndarray, np.generic)) for one in args)
             is_number = isinstance(found, np.ndarray) and not found.shape and "out" not in named
             return found.item() if of_number and is_number else found
-        except TypeError as error:
+        except Exception as error:  # numba's own, of a kernel that it would compile for objects
+            if not (isinstance(error, TypeError) or is_of_numba(error)):
+                raise
             nonoverlay(run)(
                 *map(underlying, args)
             )  # where numbers are refused, too, with the same error
