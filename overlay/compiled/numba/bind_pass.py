@@ -109,10 +109,11 @@ class BindUnrolled(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        binding = _Binding(state)
-        if not binding.world.overlays(operator.contains):
+        binding, blocks = _Binding(state), state.func_ir.blocks.values()
+        has_tests = any(binding.is_test(each) for block in blocks for each in block.body)
+        if not (has_tests and binding.world.overlays(operator.contains)):
             return False
-        for block in state.func_ir.blocks.values():
+        for block in blocks:
             block.body = [new for old in block.body for new in binding.without_tests(old)]
         return True
 
@@ -291,12 +292,16 @@ class _Binding:
     def without_tests(self, statement: Any) -> list[Any]:
         """The statements that replace one after ``literal_unroll``, of whose tests of membership
         those of the program are marked."""
-        expr = getattr(statement, "value", None)
-        if not (isinstance(expr, ir.Expr) and expr.op == "binop" and expr.fn is operator.contains):
+        if not self.is_test(statement):
             return [statement]
-        if "of_program" in expr._kws:
-            return [statement]
+        expr = statement.value
         return self._call_native(statement, expr.fn, operands_of(expr))
+
+    def is_test(self, statement: Any) -> bool:
+        """Whether a statement is a test of membership that is not marked as the program's."""
+        expr = getattr(statement, "value", None)
+        is_test = isinstance(expr, ir.Expr) and expr.op == "binop" and expr.fn is operator.contains
+        return is_test and "of_program" not in expr._kws
 
     def _is_overlaid(self, fn: Any) -> bool:
         return any(fn is each for each in WRITTEN_FOR) and self.world.overlays(fn)

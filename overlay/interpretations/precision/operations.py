@@ -18,8 +18,10 @@ __all__ = [
     "BINARY",
     "COMPARISONS",
     "REDUCTIONS",
+    "UFUNCS",
     "UNARY",
     "add_for_numbers",
+    "add_operators_of_arrays",
 ]
 
 COMPARISONS: Final[tuple[Callable[..., Any], ...]] = (
@@ -27,13 +29,21 @@ COMPARISONS: Final[tuple[Callable[..., Any], ...]] = (
 )
 _OF_ONE: Final = [f for f in FUNCTIONS if f.arity == 1]
 _OF_TWO: Final = [f for f in FUNCTIONS if f.arity == 2]
+UFUNCS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.divide,
+    operator.pow: np.power,
+}
+"""By an operator, the ufunc that it calls for arrays."""
 ARRAY_BINARY: Final[tuple[Callable[..., Any], ...]] = (
-    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.pow),
-    *(np.add, np.subtract, np.multiply, np.divide, np.power),
+    *UFUNCS.values(),
     *(spelling for f in _OF_TWO for spelling in f.numpy),
 )
 """Binary operations on numbers and arrays, with broadcasting."""
 BINARY: Final[tuple[Callable[..., Any], ...]] = (
+    *UFUNCS,
     *ARRAY_BINARY,
     *(operator.floordiv, operator.mod),
     *(f.function for f in _OF_TWO),
@@ -64,6 +74,22 @@ def add_for_numbers(
 
     chosen.__annotations__ = dict(zip("ab", kinds, strict=True))
     table.generated(target)(chosen)
+
+
+def add_operators_of_arrays(table: MethodTable, kinds: tuple[Any, Any]) -> None:
+    """Add methods of operators of arrays that call their ufuncs, which have the methods that round.
+    A result would else be rounded by the method of the operator and by that of the ufunc.
+    """
+    for target, ufunc in UFUNCS.items():
+        table.overlay(target)(_calling(ufunc, kinds))
+
+
+def _calling(ufunc: Callable[..., Any], kinds: tuple[Any, Any]) -> Callable[..., Any]:
+    def operate(a: Any, b: Any) -> Any:
+        return ufunc(a, b)
+
+    operate.__annotations__ = dict(zip("ab", kinds, strict=True))
+    return operate
 
 
 def _unchanged(a: Any, b: Any) -> Any:

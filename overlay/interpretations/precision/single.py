@@ -20,6 +20,7 @@ from overlay.interpretations.precision.operations import (
     REDUCTIONS,
     UNARY,
     add_for_numbers,
+    add_operators_of_arrays,
 )
 
 __all__ = ["lowered", "single_precision"]
@@ -137,6 +138,8 @@ def _made() -> MethodTable:
         for target in targets:
             add(table, target)
     _add_ratio(table)
+    for kinds in ((Array, Array), (Array, float | int), (float | int, Array)):
+        add_operators_of_arrays(table, kinds)
     return table
 
 

@@ -22,6 +22,7 @@ from overlay.interpretations.precision.operations import (
     BINARY,
     UNARY,
     add_for_numbers,
+    add_operators_of_arrays,
 )
 
 __all__ = ["Significance", "significance", "stochastic"]
@@ -150,8 +151,11 @@ def _add_unary(table: MethodTable, target: Any) -> None:
         return nonoverlay(randomly_rounded)(found, UNKNOWN, nonoverlay(chance)(context().state))
 
 
+_ARRAYS = ((Array, Array), (Array, float | int), (float | int, Array))
+
+
 def _add_arrays(table: MethodTable, target: Any) -> None:
-    for first, second in ((Array, Array), (Array, float | int), (float | int, Array)):
+    for first, second in _ARRAYS:
         table.overlay(target)(_array_method(first, second))
 
 
@@ -200,6 +204,8 @@ def _made() -> MethodTable:
     ):
         for target in targets:
             add(table, target)
+    for kinds in _ARRAYS:
+        add_operators_of_arrays(table, kinds)
     return table
 
 

@@ -193,6 +193,22 @@ def test_arrays_are_rounded_at_random_in_both_engines():
     assert all(math.isclose(value, spread(xs), rel_tol=1e-4) for value in values)
 
 
+@pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_operators_of_arrays_round_once_as_their_ufuncs_do(operate):
+    xs, ys = np.array([0.1, 0.7]), np.array([0.3, 1e7])
+    ufunc = {"sub": np.subtract, "mul": np.multiply, "truediv": np.divide}
+    ufunc = ufunc.get(operate.__name__, np.add)
+    for make in (lambda: stochastic(3), lambda: single_precision):
+        found = [
+            make()(lambda: operate(xs, ys)),
+            make()(lambda: ufunc(xs, ys)),
+            make().jit(lambda a, b: operate(a, b))(xs, ys),
+        ]
+        assert all(each.tolist() == found[0].tolist() for each in found)
+    powers = [make()(lambda a: a**2, xs) for make in (lambda: single_precision,)]
+    assert single_precision.jit(lambda a: a**2)(xs).tolist() == powers[0].tolist()
+
+
 def test_the_programs_random_numbers_are_left_alone():
     random.seed(1)
     np.random.seed(1)
