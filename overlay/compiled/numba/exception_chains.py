@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import CodeType
@@ -400,7 +401,9 @@ def inlined_calls_known() -> Generator[None]:
         func_ir: Any, glbls: Any, block: Any, i: int, callee: Any, *a: Any, **k: Any
     ):
         code = getattr(callee, "code", None) or callee.__code__
-        with _kept(func_ir, block, i, code):
+        with _kept(func_ir, block, i, code), warnings.catch_warnings():
+            # from Python 3.14 on, for the function that numba makes of a generator expression
+            warnings.filterwarnings("ignore", "Assigning a code object", DeprecationWarning)
             return closure(func_ir, glbls, block, i, callee, *a, **k)
 
     def inline_ir(
