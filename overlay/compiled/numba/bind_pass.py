@@ -213,7 +213,7 @@ class _Binding:
         """Replace a callable of the program by its stand-in."""
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
             stand_in = self.world.dispatcher(value, self.chain)  # for the method's call_next
-        elif value is np.array and not self.world.overlays(value) and self._counts():
+        elif value is np.array and not self._is_replaced(value) and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
             stand_in = self.world.stand_ins.of(value, self.chain)
@@ -228,6 +228,12 @@ class _Binding:
                     stand_in = UncalledObject(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
+
+    def _is_replaced(self, value: Any) -> bool:
+        """Whether a callable has a method other than those of interpretations."""
+        if not self.world.overlays(value):
+            return False
+        return any(table.find(value) for table in self.world.tables if not table.interprets)
 
     def _counts(self) -> bool:
         """Whether numba would count the items of an array that it builds through an overlaid

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import CodeType
@@ -401,9 +400,7 @@ def inlined_calls_known() -> Generator[None]:
         func_ir: Any, glbls: Any, block: Any, i: int, callee: Any, *a: Any, **k: Any
     ):
         code = getattr(callee, "code", None) or callee.__code__
-        with _kept(func_ir, block, i, code), warnings.catch_warnings():
-            # from Python 3.14 on, for the function that numba makes of a generator expression
-            warnings.filterwarnings("ignore", "Assigning a code object", DeprecationWarning)
+        with _kept(func_ir, block, i, code):
             return closure(func_ir, glbls, block, i, callee, *a, **k)
 
     def inline_ir(
