@@ -101,9 +101,12 @@ def draw(distribution: Any, rng: Any) -> Any:
     if row is None:
         refuse_distribution(distribution, "draw", DISTRIBUTIONS)
     try:
-        return row.kind(row.draw(rng, *distribution))
+        value = row.kind(row.draw(rng, *distribution))
     except (ValueError, ArithmeticError) as error:
         refuse_parameters(distribution, error)
+    if value != value:  # no draw of valid parameters is nan
+        refuse_parameters(distribution, None)
+    return value
 
 
 def drawn(distribution: Any, rng: np.random.Generator) -> tuple[Any, float]:
