@@ -7,10 +7,13 @@ BESIDE: the hook of the plugin.
 
 import os
 
+from overlay import Plugin
 from overlay.contexts import context
 from tests.overlay.idle_plugins import Enters, Surrounds
 
 PLUGINS = {"around": Surrounds(), "enter": Enters()}
 beside = PLUGINS[os.environ["BESIDE"]]
 composed = context.composed
-context.composed = lambda plugins: composed(tuple(plugins) or (beside,))
+context.composed = lambda plugins: composed(
+    plugins if isinstance(plugins, Plugin) else tuple(plugins) or (beside,)
+)
