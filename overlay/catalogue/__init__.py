@@ -6,6 +6,7 @@ lists of these functions.
 ``elementwise``: numpy's elementwise functions under their names in ``math``.
 ``inverse_enclosures``: enclosures of the inverses of monotone and even functions.
 ``math_function``: one row of the catalogue: the facts of a function of real numbers.
+``operator_ufuncs``: the ufunc of numpy that computes each operator of arrays.
 
 >>> import math
 >>> from overlay.catalogue import FUNCTIONS

@@ -16,10 +16,10 @@ from overlay.compiled.numba.numba_types import Type
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
 
+__all__ = ["numba_type", "spelt", "types_of_signature"]
+
 # the oldest supported numba knows these aliases alone, and not list[float]
 _ALIASES = {each: getattr(typing, each.__name__.capitalize()) for each in (list, set, dict, tuple)}
-
-__all__ = ["numba_type", "spelt", "types_of_signature"]
 
 
 def spelt(ty: Type | None) -> Any:

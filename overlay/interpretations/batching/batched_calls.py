@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.catalogue.operator_ufuncs import UFUNCS
+from overlay.core.target import INPLACE
 from overlay.interpretations.batching import batches
 from overlay.interpretations.batching.batch_forms import rule_of
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
@@ -197,25 +199,6 @@ def _array(run: BatchRun, x: Any) -> Any:
 
 # ---- operators ----------------------------------------------------------------------------
 
-UFUNCS: dict[Any, np.ufunc] = {
-    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply,
-    operator.truediv: np.true_divide, operator.floordiv: np.floor_divide,
-    operator.mod: np.remainder, operator.pow: np.power, operator.matmul: np.matmul,
-    operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor,
-    operator.lshift: np.left_shift, operator.rshift: np.right_shift, divmod: np.divmod,
-    operator.lt: np.less, operator.le: np.less_equal, operator.gt: np.greater,
-    operator.ge: np.greater_equal, operator.eq: np.equal, operator.ne: np.not_equal,
-    operator.neg: np.negative, operator.pos: np.positive, operator.abs: np.absolute,
-    operator.invert: np.invert,
-}  # fmt: skip
-INPLACE: dict[Any, Any] = {
-    getattr(operator, f"i{function.__name__.strip('_')}"): function
-    for function in (
-        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
-        *(operator.mod, operator.pow, operator.matmul, operator.and_, operator.or_),
-        *(operator.xor, operator.lshift, operator.rshift),
-    )
-}
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 
 
@@ -228,8 +211,8 @@ def _operate(function: Any, args: Sequence[Any]) -> Any:
         if type(a) is not Batch:
             run.one_by_one("an array that all samples share and that is written")
         return write(run, a, index, value)
-    if function in INPLACE:
-        plain = INPLACE[function]
+    if id(function) in INPLACE:
+        plain, _ = INPLACE[id(function)]
         if args[0].ndim:
             return _applied_ufunc(UFUNCS[plain], "__call__", args, {"out": (args[0],)})
         return _operate(plain, args)

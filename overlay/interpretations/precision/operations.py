@@ -11,6 +11,7 @@ import numpy as np
 
 from overlay import MethodTable, call_next
 from overlay.catalogue import FUNCTIONS
+from overlay.catalogue.operator_ufuncs import UFUNCS
 
 __all__ = [
     "ARRAY_BINARY",
@@ -18,7 +19,6 @@ __all__ = [
     "BINARY",
     "COMPARISONS",
     "REDUCTIONS",
-    "UFUNCS",
     "UNARY",
     "add_for_numbers",
     "add_operators_of_arrays",
@@ -29,21 +29,14 @@ COMPARISONS: Final[tuple[Callable[..., Any], ...]] = (
 )
 _OF_ONE: Final = [f for f in FUNCTIONS if f.arity == 1]
 _OF_TWO: Final = [f for f in FUNCTIONS if f.arity == 2]
-UFUNCS: Final[dict[Callable[..., Any], Callable[..., Any]]] = {
-    operator.add: np.add,
-    operator.sub: np.subtract,
-    operator.mul: np.multiply,
-    operator.truediv: np.divide,
-    operator.pow: np.power,
-}
-"""By an operator, the ufunc that it calls for arrays."""
+_OF_ARRAYS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 ARRAY_BINARY: Final[tuple[Callable[..., Any], ...]] = (
-    *UFUNCS.values(),
+    *(UFUNCS[each] for each in _OF_ARRAYS),
     *(spelling for f in _OF_TWO for spelling in f.numpy),
 )
 """Binary operations on numbers and arrays, with broadcasting."""
 BINARY: Final[tuple[Callable[..., Any], ...]] = (
-    *UFUNCS,
+    *_OF_ARRAYS,
     *ARRAY_BINARY,
     *(operator.floordiv, operator.mod),
     *(f.function for f in _OF_TWO),
@@ -80,8 +73,8 @@ def add_operators_of_arrays(table: MethodTable, kinds: tuple[Any, Any]) -> None:
     """Add methods of operators of arrays that call their ufuncs, which have the methods that round.
     A result would else be rounded by the method of the operator and by that of the ufunc.
     """
-    for target, ufunc in UFUNCS.items():
-        table.overlay(target)(_calling(ufunc, kinds))
+    for target in _OF_ARRAYS:
+        table.overlay(target)(_calling(UFUNCS[target], kinds))
 
 
 def _calling(ufunc: Callable[..., Any], kinds: tuple[Any, Any]) -> Callable[..., Any]:

@@ -7,27 +7,27 @@ import pytest
 from numpy.typing import NDArray
 
 from overlay import Context, MethodTable, NotCompilable, call_next
+from overlay.catalogue.operator_ufuncs import UFUNCS
+from overlay.core.target import INPLACE
+from overlay.interpretations.autodiff import gradient
+from overlay.interpretations.batching import batched
 
 FLOATS, OTHERS = np.array([1.0, 4.0]), np.array([3.0, 2.0])
 INTEGERS, SHIFTS = np.array([1, 4]), np.array([3, 2])
-BINARY = {
-    **{name: (getattr(np, ufunc), FLOATS, OTHERS) for name, ufunc in [
-        ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "true_divide"),
-        ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("eq", "equal"),
-        ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
-        ("ge", "greater_equal"),
-    ]},
-    **{name: (getattr(np, ufunc), INTEGERS, SHIFTS) for name, ufunc in [
-        ("lshift", "left_shift"), ("rshift", "right_shift"), ("and_", "bitwise_and"),
-        ("or_", "bitwise_or"), ("xor", "bitwise_xor"),
-    ]},
-}  # fmt: skip
-UNARY = {
-    "neg": (np.negative, FLOATS),
-    "pos": (np.positive, FLOATS),
-    "invert": (np.invert, INTEGERS),
+OF_INTEGERS = ["lshift", "rshift", "and_", "or_", "xor", "invert"]
+NOT_COMPILED = (divmod, operator.abs)  # numba has no such operators of arrays
+OPERATORS = {f.__name__: (f, ufunc) for f, ufunc in UFUNCS.items() if f not in NOT_COMPILED}
+BINARY = [name for name, (f, ufunc) in OPERATORS.items() if ufunc.nin == 2 and name != "matmul"]
+UNARY = [name for name, (f, ufunc) in OPERATORS.items() if ufunc.nin == 1]
+IN_PLACE = {
+    dunder.strip("_"): plain.__name__
+    for plain, dunder in INPLACE.values()
+    if plain not in (operator.pow, operator.matmul)
 }
-IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ilshift", "irshift")
+
+
+def operands(name):
+    return (INTEGERS, SHIFTS) if name in OF_INTEGERS else (FLOATS, OTHERS)
 
 
 def both(context, function, *args):
@@ -46,8 +46,7 @@ def overlaid(ufunc, method):
 
 @pytest.mark.parametrize("name", BINARY)
 def test_a_binary_operator_enters_the_method_of_its_ufunc(name):
-    ufunc, a, b = BINARY[name]
-    apply = getattr(operator, name)
+    (apply, ufunc), (a, b) = OPERATORS[name], operands(name)
     context = overlaid(ufunc, lambda a, b: np.logical_not(call_next(a, b)))
     for left, right in [(a, b), (a, b[0]), (a[0], b)]:
         if name == "pow" and np.ndim(right) == 0:
@@ -58,16 +57,15 @@ def test_a_binary_operator_enters_the_method_of_its_ufunc(name):
 
 @pytest.mark.parametrize("name", UNARY)
 def test_a_unary_operator_enters_the_method_of_its_ufunc(name):
-    ufunc, a = UNARY[name]
-    apply = getattr(operator, name)
+    (apply, ufunc), (a, _) = OPERATORS[name], operands(name)
     context = overlaid(ufunc, lambda a: call_next(a) * 10)
     assert np.array_equal(both(context, lambda x: apply(x), a), ufunc(a) * 10)
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_operator_in_place_calls_its_ufunc_with_the_array_as_result(name):
-    ufunc, a, b = BINARY[name.removeprefix("i")]
-    apply = getattr(operator, name)
+    _, ufunc = OPERATORS[IN_PLACE[name]]
+    apply, (a, b) = getattr(operator, name), operands(IN_PLACE[name])
 
     def filled(a, b, out):
         out[:] = 7
@@ -137,5 +135,30 @@ def test_a_method_that_is_added_later_is_entered():
 def test_a_power_with_a_number_may_be_one_of_several_ufuncs_and_is_refused(ufunc):
     table = MethodTable("powers")
     table.overlay(ufunc)(lambda *args: args[0])
-    with pytest.raises(NotCompilable, match="depends on the exponent"):
-        Context(table).jit(lambda a: a**2)(FLOATS)
+    for power in (lambda a: a**2, lambda a: operator.ipow(a, 2)):
+        with pytest.raises(NotCompilable, match="depends on the exponent"):
+            Context(table).jit(power)(FLOATS)
+
+
+def summed(a):
+    return np.sum(a + a)
+
+
+def test_a_method_of_the_operator_that_calls_the_ufunc_is_entered_once_by_all():
+    """In derivatives and batches, too, whose operators do not enter methods of ufuncs."""
+    table = MethodTable("once")
+
+    @table.overlay(np.add)
+    def doubled(a, b):
+        return call_next(a, b) * 2.0
+
+    @table.overlay(operator.add)
+    def added(a: np.ndarray, b):
+        return np.add(a, b)
+
+    context = Context(table)
+    assert both(context, summed, FLOATS) == 20.0
+    assert context(batched(summed), np.array([FLOATS, FLOATS])).tolist() == [20.0, 20.0]
+    for mode in ("auto", "forward", "reverse"):
+        assert context(gradient(summed, mode=mode), FLOATS).tolist() == [4.0, 4.0]
+    assert context.jit(gradient(summed))(FLOATS).tolist() == [4.0, 4.0]

@@ -21,7 +21,9 @@ KINDS = pytest.mark.parametrize("name", CALLS)
 
 
 def run(program, *args):
-    """What a program prints, in a process of its own that has to end well and in silence.
+    """Run a program in a process of its own, which has to end well and in silence.
+
+    Returns the lines that it prints.
 
     Its coverage is not measured: what measures it holds a lock in a process forked from threads.
     """

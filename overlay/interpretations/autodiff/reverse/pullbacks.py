@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.catalogue.operator_ufuncs import UFUNCS as OF_OPERATORS
 from overlay.core.signature import array_type
 from overlay.interpretations.autodiff.active_numbers import COMPARISONS
 from overlay.interpretations.autodiff.reverse.reverse_program import (
@@ -156,14 +157,9 @@ INFIX: dict[Any, tuple[str, tuple[str, ...] | None]] = {
     operator.and_: ("({0} & {1})", None),
     operator.or_: ("({0} | {1})", None),
 }
+_OF_ARRAYS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul)
 UFUNCS: dict[Any, Any] = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.true_divide: operator.truediv,
-    np.negative: operator.neg,
-    np.power: operator.pow,
-    np.matmul: operator.matmul,
+    OF_OPERATORS[each]: each for each in (*_OF_ARRAYS, operator.neg, operator.pow)
 }
 INPLACE = {
     getattr(operator, f"i{name}"): getattr(operator, name)
